@@ -119,6 +119,18 @@ impl Reactions {
         }
     }
 
+    /// The same where all velocities along rows are known.
+    pub fn start_from(&mut self, u: &[f64]) {
+        self.collisions.clear();
+        if self.impulse.len() != u.len() || self.before.len() != u.len() {
+            self.resize(u.len());
+        }
+        self.before.copy_from_slice(u);
+        self.after.copy_from_slice(u);
+        self.obstacle.copy_from_slice(&self.coupling.drift);
+        self.impulse.fill(0.0);
+    }
+
     #[cold]
     fn resize(&mut self, rows: usize) {
         for buffer in [&mut self.before, &mut self.after, &mut self.obstacle, &mut self.impulse] {

@@ -91,6 +91,16 @@ pub enum StepError {
         /// The contact or constraint with this gap.
         contact: Key,
     },
+    /// A step failed near a position where joints of a mechanism hold a direction together.
+    #[error(
+        "{error}; near a singular position: {joints} nearly hold one direction together, and the motion may end there"
+    )]
+    Singular {
+        /// Names of the joints and motors.
+        joints: String,
+        /// How the step failed.
+        error: Box<StepError>,
+    },
     /// The step ended in infinity or NaN.
     #[error("the new state is not finite; the step may be too large for the forces")]
     NotFinite,
@@ -149,7 +159,10 @@ pub enum StepError {
 impl StepError {
     /// Whether a shorter step may do where this one did not converge.
     pub(crate) fn may_be_of_length(&self) -> bool {
-        matches!(self, StepError::Newton { .. } | StepError::Projection { .. } | StepError::Solve { .. })
+        match self {
+            StepError::Singular { error, .. } => error.may_be_of_length(),
+            _ => matches!(self, StepError::Newton { .. } | StepError::Projection { .. } | StepError::Solve { .. }),
+        }
     }
 
     /// The contact that the error speaks of, by its key.
@@ -159,6 +172,7 @@ impl StepError {
             StepError::Projection { contact, .. }
             | StepError::Tunnelled { contact, .. }
             | StepError::Inside { contact, .. } => Some(*contact),
+            StepError::Singular { error, .. } => error.key(),
             StepError::Model(_)
             | StepError::Contradiction { .. }
             | StepError::Newton { .. }

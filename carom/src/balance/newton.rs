@@ -8,8 +8,9 @@
 //! until the residual h Σ w F − M (v⁺ − v) + B P falls below `tolerance · (h|Σ w F| + |B P|) + round-off` and the
 //! laws hold at the new iterate. Impulses and velocities of coordinates in different units are compared by the roots
 //! of the diagonal of M: |p| is the largest p_j/√M_jj, |v| the largest v_j √M_jj, in √J. Round-off is that of M v
-//! and, once the residual does not fall any more, that of the forces whose sum F is: at rest in a well they cancel. A
-//! is kept while the residual falls quickly, and where equalities alone act the rows of (2) go on with it: then
+//! and, once the residual does not fall any more, that of the forces whose sum F is, which cancel at rest in a well,
+//! and of the reactions, which cancel on a body that carries many others. A is kept while the residual falls quickly,
+//! and where equalities alone act the rows of (2) go on with it: then
 //!
 //! ```text
 //!     v_free = v^n + A⁻¹ (h Σ w F − M (v^n − v) + B P^n − B' P^n),     v^{n+1} = v_free + A⁻¹ B' P                 (3)
@@ -26,6 +27,7 @@ mod shift;
 
 pub(crate) use laws::{Laws, Limits, Residual};
 
+use super::mixing::Mixing;
 use super::words::{Balance, Place};
 use crate::model::{Constancy, mass_roots};
 use crate::state::copy;
@@ -72,12 +74,13 @@ pub(crate) struct Newton {
     missed: f64,          // by how much it missed the laws, as a multiple of what is allowed
     shift: f64,           // σ, zero unless the loop has failed
     taken: (Vec<f64>, Vec<f64>), // (n) v and residual without reactions of the last iterate that was taken, with σ
+    pub mixing: Mixing,   // iterates of a loop that has failed
 }
 
 carom_solve::persist!(Newton {
     h, rate, displacement, at, v_free, increment, factorisations, braced, keeps, guess, moved, allowed, middle,
     known, impulse, balanced, whole, near, factored, refactor, last, missed, shift, taken,
-} skip { balance, limits, constancy, is_linear, acts_in_middle, mass_is_elsewhere, roots });
+} skip { balance, limits, constancy, is_linear, acts_in_middle, mass_is_elsewhere, roots, mixing });
 
 impl Newton {
     pub fn new(model: &mut dyn Mechanical, balance: Balance, limits: Limits) -> Newton {
@@ -200,19 +203,19 @@ impl Newton {
         self.iterate(laws, system, ends, false, step)
     }
 
-    /// The loop of `solve`; with `halves` the rows of the first iterate are known, and each one goes half the way.
+    /// The loop of `solve`; with `mixes` the rows of the first iterate are known, and each one is mixed with others.
     #[inline(always)]
     fn iterate<L: Laws>(
         &mut self,
         laws: &mut L,
         system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
-        halves: bool,
+        mixes: bool,
         step: &mut Step,
     ) -> Result<(), StepError> {
         for iterations in 1u32.. {
-            let first = iterations == 1 && !halves;
-            if halves {
+            let first = iterations == 1 && !mixes;
+            if mixes {
                 self.taken.0.copy_from_slice(&to.v);
             }
             // problem and solve: P with the laws at the latest iterate; v⁺ = v_free + A⁻¹ B P
@@ -249,8 +252,8 @@ impl Newton {
                 }
                 break;
             }
-            if halves {
-                self.halve(laws, system.model, (from, to), step)?;
+            if mixes {
+                self.mix(laws, system.model, (from, to), step)?;
             }
             if self.keeps {
                 self.go_on(laws, system.model, to);
@@ -499,6 +502,10 @@ impl Newton {
         self.last = residual;
         if self.refactor && residual > tolerance {
             tolerance += self.cancelled(model)?;
+            self.increment.fill(0.0);
+            laws.add_sizes(self.acts_in_middle, &mut self.increment);
+            model.round_together(&self.at.q, &mut self.increment);
+            tolerance += 16.0 * f64::EPSILON * self.largest(&self.increment);
         }
         self.allowed = tolerance;
         Ok(Residual { residual, tolerance, speed })

@@ -43,8 +43,11 @@ pub(crate) struct VelocityLaws {
     turned: Vec<f64>, // (rows of the problem) what C̃ v is more than C v at the iterate
     size: Vec<f64>,  // (rows of the problem) what a velocity along a row is of those in √J
     change: Vec<f64>, // (rows of the problem) what C v at the new iterate is less than it was told to be
-    goes_on: bool,   // whether rows of the problem may serve for the next iterate
-    end_is_current: bool, // whether they are those of the iterate
+    now: Vec<f64>,   // (rows of the problem) C v at the new iterate
+    now_is_current: bool,
+    starts_as_ended: bool, // whether the step starts where the last one ended, with the velocities of its laws
+    goes_on: bool,         // whether rows of the problem may serve for the next iterate
+    end_is_current: bool,  // whether they are those of the iterate
     middle_is_current: bool,
     end_point: State,   // time and q of `end` after the last step
     end_is_kept: bool,  // whether `end` is still the coupling there
@@ -65,6 +68,9 @@ carom_solve::persist!(VelocityLaws {
     turned,
     size,
     change,
+    now,
+    now_is_current,
+    starts_as_ended,
     goes_on,
     end_is_current,
     middle_is_current,
@@ -97,6 +103,7 @@ impl VelocityLaws {
         let point = &self.end_point;
         // the end of the last step, but for the rounding of time
         let begins_there = self.end_is_kept && (from.t - point.t).abs() <= slack && point.q == from.q;
+        self.starts_as_ended = begins_there && self.active.len() == self.end.len() && point.v == from.v;
         self.end_is_kept = false;
         self.moved();
         if begins_there {
@@ -124,7 +131,19 @@ impl VelocityLaws {
         if self.end_is_kept {
             self.end_point.t = to.t;
             self.end_point.q.clone_from(&to.q);
+            self.end_point.v.clone_from(&to.v);
         }
+    }
+
+    /// Whether the step starts with the velocities along rows that the last one has ended with.
+    pub fn starts_as_ended(&self) -> bool {
+        self.starts_as_ended
+    }
+
+    /// Velocity along row `row` of the laws that act, the `k`-th of the problem, at the end of the step.
+    #[inline]
+    pub fn velocity(&self, (k, row): (usize, usize), v: &[f64]) -> f64 {
+        if self.now_is_current { self.now[k] } else { self.end.rows.dot(row, v) }
     }
 
     /// Takes care that `end` is the coupling at the end of the step, which a next one that starts there takes over.
@@ -135,6 +154,8 @@ impl VelocityLaws {
         if !is_there && newton.balance.output != Place::START {
             point.t = to.t;
             point.q.clone_from(&to.q);
+            // velocities along its rows are asked for anew
+            point.v.clear();
             let asked = self.end.ask(model, (to.t, &to.q), newton.constancy.rows);
             self.end_is_kept = asked.is_ok() && self.end.has_keys(&self.list);
             if !self.end_is_kept {
@@ -159,7 +180,7 @@ impl VelocityLaws {
     /// The iterate has moved.
     #[inline]
     pub fn moved(&mut self) {
-        (self.end_is_current, self.middle_is_current) = (false, false);
+        (self.end_is_current, self.middle_is_current, self.now_is_current) = (false, false, false);
     }
 
     /// The coupling at the end of the iterate, unless it is there.
@@ -198,8 +219,13 @@ impl VelocityLaws {
 
     /// The impulses that the laws which act begin with are written along the rows of this coupling.
     #[inline]
-    pub fn note_axes(&mut self, model: &dyn Mechanical, coupling: &Coupling) {
-        axes::note(model, coupling, &self.active, &mut self.axes);
+    pub fn note_axes(&mut self, newton: &Newton, model: &dyn Mechanical, coupling: &Coupling) {
+        // equalities have no tangents
+        if newton.constancy.rows || self.goes_on {
+            self.axes.clear();
+        } else {
+            axes::note(model, coupling, &self.active, &mut self.axes);
+        }
     }
 
     /// Whether rows, laws and W of the last problem still hold.
@@ -370,18 +396,32 @@ impl Laws for VelocityLaws {
         }
     }
 
+    fn add_sizes(&self, acts_in_middle: bool, out: &mut [f64]) {
+        let directions = if acts_in_middle { &self.middle } else { &self.end };
+        let mut impulses = self.problem.z.lambda.iter();
+        for &i in &self.active {
+            for (row, p) in self.end.range(i).zip(&mut impulses) {
+                directions.rows.row(row).iter().for_each(|&(j, x)| out[j] += (x * p).abs());
+            }
+        }
+    }
+
     fn missed(&mut self, _: &Newton, v: &[f64], allowed: f64) -> f64 {
         self.change.clear();
+        self.now.clear();
         let mut most = 0.0f64;
         for row in self.active.iter().flat_map(|&i| self.end.range(i)) {
             let k = self.change.len();
-            let change = self.problem.output.dot(k, v) - self.turned[k] - self.end.rows.dot(row, v);
+            let now = self.end.rows.dot(row, v);
+            let change = self.problem.output.dot(k, v) - self.turned[k] - now;
             // where v is zero there is nothing to miss
             if change != 0.0 {
                 most = most.max(change.abs() / (allowed * self.size[k]));
             }
             self.change.push(change);
+            self.now.push(now);
         }
+        self.now_is_current = true;
         most
     }
 

@@ -192,6 +192,15 @@ pub trait Space: LinearSolve + Send {
         None
     }
 
+    /// What impulses of the sizes in `out` are rounded by at positions q: parts of a vector round each other, and
+    /// moments round by the places from which their arms are measured.
+    fn round_together(&self, _q: &[f64], _out: &mut [f64]) {}
+
+    /// Names of the constraints that nearly hold one direction together at a place, where the model knows them.
+    fn nearly_singular(&mut self, _at: &State) -> Option<String> {
+        None
+    }
+
     /// Kinetic and potential energy [J], where the model knows them.
     fn energy(&mut self, _at: &State) -> Option<Energy> {
         None

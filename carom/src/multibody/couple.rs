@@ -16,8 +16,26 @@ pub(crate) trait Receive<T> {
     /// come and go.
     fn law(&mut self, number: usize, gap: T);
 
+    /// The same for the row of a joint.
+    #[inline]
+    fn held(&mut self, number: usize, gap: T) {
+        self.law(number, gap);
+    }
+
     /// A row of the law that has begun: lines of bodies in rising order, without the ground, and ∂y/∂t.
     fn row(&mut self, lines: &[(usize, Line<T>)], drift: T);
+
+    /// The same for lines of two bodies in any order, of which one may be the ground.
+    #[inline]
+    fn pair(&mut self, bodies: [usize; 2], [a, b]: [Line<T>; 2], drift: T) {
+        let [a, b] = [(bodies[0], a), (bodies[1], b)];
+        match (a.0, b.0) {
+            (0, _) => self.row(&[b], drift),
+            (_, 0) => self.row(&[a], drift),
+            (i, j) if i < j => self.row(&[a, b], drift),
+            _ => self.row(&[b, a], drift),
+        }
+    }
 }
 
 /// What prescribed motors do at a time: s and its first three derivatives.
@@ -80,18 +98,18 @@ pub(crate) fn outputs<T: Scalar>(
                 let (s, rate) = drive_at(drives[*i], t);
                 out.law(number, motion.coordinate(plan, coordinate) - s);
                 let placed = &plan.coordinates[coordinate];
-                emit(out, placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), -rate);
+                out.pair(placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), -rate);
             }
             Item::Stop { coordinate, bound, sign, .. } => {
                 let placed = &plan.coordinates[*coordinate];
                 out.law(number, (motion.coordinate(plan, *coordinate) - *bound) * *sign);
                 let lines = placed.coordinate.lines(motion.pair(placed.bodies)).map(|line| line.times(*sign));
-                emit(out, placed.bodies, lines, T::zero());
+                out.pair(placed.bodies, lines, T::zero());
             }
             Item::Friction { coordinate, .. } => {
                 let placed = &plan.coordinates[*coordinate];
                 out.law(number, T::zero());
-                emit(out, placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), T::zero());
+                out.pair(placed.bodies, placed.coordinate.lines(motion.pair(placed.bodies)), T::zero());
             }
             Item::Contact { contact, place } => {
                 let contact = &plan.contacts[*contact];
@@ -124,11 +142,11 @@ fn row<T: Scalar>(
             *points = [fa.point(*a), fb.point(*b)];
         }
         let ([on_a, on_b], d) = (*points, fa.direction(*direction));
-        out.law(number, d.dot(on_b - on_a));
-        emit(out, row.bodies, along((fa, fb), d, on_b), T::zero());
+        out.held(number, d.dot(on_b - on_a));
+        out.pair(row.bodies, along((fa, fb), d, on_b), T::zero());
     } else if let Some((value, lines)) = row.primitive.evaluate(motion.pair(row.bodies)) {
-        out.law(number, value);
-        emit(out, row.bodies, lines, T::zero());
+        out.held(number, value);
+        out.pair(row.bodies, lines, T::zero());
     } else if let Primitive::Relation { terms, constant } = &row.primitive {
         let mut value = T::from(-*constant);
         sum.clear();
@@ -140,7 +158,7 @@ fn row<T: Scalar>(
                 add(sum, body, line.times(factor));
             }
         }
-        out.law(number, value);
+        out.held(number, value);
         out.row(sum, T::zero());
     }
 }
@@ -156,18 +174,6 @@ fn add<T: Scalar>(sum: &mut Vec<(usize, Line<T>)>, body: usize, line: Line<T>) {
     }
 }
 
-/// A row of two bodies.
-#[inline]
-fn emit<T: Scalar>(out: &mut impl Receive<T>, bodies: [usize; 2], lines: [Line<T>; 2], drift: T) {
-    let [a, b] = [(bodies[0], lines[0]), (bodies[1], lines[1])];
-    match (a.0, b.0) {
-        (0, _) => out.row(&[b], drift),
-        (_, 0) => out.row(&[a], drift),
-        (i, j) if i < j => out.row(&[a, b], drift),
-        _ => out.row(&[b, a], drift),
-    }
-}
-
 /// The rows of a place of a contact: normal, tangents, axes of rolling, spin.
 #[inline]
 fn touch<T: Scalar>(
@@ -180,7 +186,7 @@ fn touch<T: Scalar>(
     let frames = motion.pair(bodies);
     let touch = pair.touch(place, frames);
     out.law(number, touch.gap);
-    emit(out, bodies, touch.lines(frames, touch.normal), T::zero());
+    out.pair(bodies, touch.lines(frames, touch.normal), T::zero());
     let tangents = [touch.tangent, touch.normal.cross(touch.tangent)];
     for (disc, (rows, _)) in law.discs().enumerate() {
         let axes = match (is_planar, disc) {
@@ -194,7 +200,7 @@ fn touch<T: Scalar>(
                 0 => touch.lines(frames, axis),
                 _ => [Line::about(-axis), Line::about(axis)],
             };
-            emit(out, bodies, lines, T::zero());
+            out.pair(bodies, lines, T::zero());
         }
     }
 }

@@ -283,6 +283,16 @@ impl<S: Scheme> Bound<S> {
         }
     }
 
+    /// Why a step failed, where the model knows more.
+    #[cold]
+    fn explained(&mut self, error: StepError) -> StepError {
+        let joints = error.may_be_of_length().then(|| self.model.nearly_singular(&self.from)).flatten();
+        match joints {
+            Some(joints) => StepError::Singular { joints, error: Box::new(error) },
+            None => error,
+        }
+    }
+
     /// The buffers of the last step tried.
     pub(crate) fn work(&self) -> &S::Work {
         &self.work
@@ -338,7 +348,8 @@ impl<S: Scheme> Stepper for Bound<S> {
             self.stop_sleepers();
         }
         let system = System { model: &mut *self.model, solver: &mut self.solver };
-        self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to)
+        let done = self.scheme.step(&mut self.work, system, &self.from, h, &mut self.to);
+        done.map_err(|error| self.explained(error))
     }
 
     fn set_time(&mut self, t: f64) {

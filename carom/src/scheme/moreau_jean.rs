@@ -329,7 +329,11 @@ impl Work {
         if !is_same {
             self.renumber();
         }
-        self.reactions.start(&from.v);
+        if self.laws.starts_as_ended() {
+            self.reactions.start_from(&self.last.after);
+        } else {
+            self.reactions.start(&from.v);
+        }
         Ok(is_same)
     }
 
@@ -375,7 +379,7 @@ impl Work {
     /// For the laws that act: the impulses of the last step as the guess, contact by contact, and e U.
     #[inline(always)]
     pub(super) fn recall(&mut self, model: &dyn Mechanical) {
-        self.laws.note_axes(model, &self.reactions.coupling);
+        self.laws.note_axes(&self.newton, model, &self.reactions.coupling);
         let VelocityLaws { problem, active, shift, list, .. } = &mut self.laws;
         let lambda = &mut problem.z.lambda;
         lambda.clear();
@@ -404,7 +408,7 @@ impl Work {
         for &i in &laws.active {
             for row in reactions.coupling.range(i) {
                 reactions.impulse[row] = laws.problem.z.lambda[k];
-                reactions.after[row] = laws.end.rows.dot(row, &to.v) + laws.end.drift[row];
+                reactions.after[row] = laws.velocity((k, row), &to.v) + laws.end.drift[row];
                 reactions.obstacle[row] = 0.5 * (reactions.coupling.drift[row] + laws.end.drift[row]);
                 k += 1;
             }

@@ -97,6 +97,21 @@ fn a_chain_of_sixty_rods_is_projected() {
     assert!(error < 5e-6, "{error:e}");
 }
 
+/// Positions of a long chain are projected along the tree of its bodies: dense problems of 1600 rows would take
+/// minutes.
+#[test]
+fn a_chain_of_four_hundred_rods_is_projected() {
+    let (n, t) = (400, 5e-3);
+    let end = run(planar(n), combined(Mid), t, 1e-3);
+    // the far end does not know of the support yet
+    let fall = end.q[3 * (n - 1) + 1] + 0.5 * 9.81 * t * t;
+    assert!(fall.abs() < 1e-12, "{fall:e}");
+    let mut coupling = carom::Coupling::default();
+    planar(n).couple(end.t, &end.q, &mut coupling).unwrap();
+    let gap = coupling.pairs.iter().fold(0.0f64, |most, pair| most.max(pair.gap.abs()));
+    assert!(gap < 1e-12, "{gap:e}");
+}
+
 /// The first acceleration of the last centre, exactly: −(15/14) g, −(723/724) g, −(524175/524174) g.
 #[test]
 fn chains_begin_to_fall() {
@@ -130,6 +145,29 @@ fn a_thousand_rods_begin_to_fall() {
         let weight = gravity / n as f64;
         assert!((force / weight - 0.2886751345948).abs() < 1e-8, "{}", force / weight);
     }
+}
+
+/// A tree of wires in space: what its root carries is rounded by more than a part of what moves it, and a rod that
+/// hardly resists turning about itself shows it.
+#[test]
+fn a_tree_of_slender_rods_meets_its_balance() {
+    let (n, length) = (200, 1.0 / 7.0);
+    let mut ends = vec![[0.0; 3]];
+    let mut system = Multibody::spatial().gravity([0.0, 0.0, -9.81]);
+    for i in 1..=n {
+        let parent = (i - 1) / 2;
+        // directions without a pattern, all at one angle to x
+        let (sine, cosine) = ((i as f64 * 0.754877666).fract() * std::f64::consts::TAU).sin_cos();
+        let (a, way) = (ends[parent], [0.6, 0.8 * cosine, 0.8 * sine]);
+        let b = std::array::from_fn(|j| a[j] + length * way[j]);
+        ends.push(b);
+        let name = |i: usize| if i == 0 { "ground".to_string() } else { format!("rod{i}") };
+        let across = length * length / (12.0 * n as f64);
+        system = system
+            .body(super::rod_of(&name(i), 1.0 / n as f64, [a, b], [1e-7 * across, across, across]))
+            .joint(Joint::revolute(&format!("hinge{i}"), &name(parent), &name(i)).at(a).axis([0.0, -way[2], way[1]]));
+    }
+    run(system.build().unwrap(), super::moreau(Mid), 5e-3, 1e-4);
 }
 
 /// Blocks of the iteration matrix are those of single bodies.

@@ -1,7 +1,7 @@
 //! Closed loops in space, with rows that are redundant.
 
 use super::{combined, distance, rod_of, run};
-use carom::multibody::{Body, Joint, Multibody, MultibodyModel};
+use carom::multibody::{Body, Joint, Motor, Multibody, MultibodyModel};
 use carom::scheme::Bound;
 use carom::scheme::CombinedProjection;
 use carom::scheme::ReactionDirection::Mid;
@@ -173,4 +173,31 @@ fn largest_gap(model: &mut MultibodyModel, state: &State) -> f64 {
     let mut coupling = Coupling::default();
     model.couple(state.t, &state.q, &mut coupling).unwrap();
     coupling.pairs.iter().fold(0.0, |most, pair| pair.gap.abs().max(most))
+}
+
+/// A slider that is driven beyond the reach of crank and rod: the error names what holds the last direction.
+#[test]
+fn a_dead_point_is_named() {
+    // lengths .2 and .4: the stroke ends at .6
+    let slider = 0.12f64.sqrt();
+    let model = Multibody::planar()
+        .body(Body::new("crank", 1.0, 1e-2).at([0.0, 0.1]))
+        .body(Body::new("rod", 1.0, 2e-2).at([0.5 * slider, 0.1]))
+        .body(Body::new("slider", 1.0, 1e-2).at([slider, 0.0]))
+        .joint(Joint::revolute("main", "ground", "crank").at([0.0; 3]))
+        .joint(Joint::revolute("big end", "crank", "rod").at([0.0, 0.2, 0.0]))
+        .joint(Joint::revolute("small end", "rod", "slider").at([slider, 0.0, 0.0]))
+        .joint(Joint::prismatic("guide", "ground", "slider").at([slider, 0.0, 0.0]).axis([1.0, 0.0, 0.0]))
+        .motor(Motor::position("drive", "guide", |x: &[f64], out: &mut [f64]| out[0] = 0.3 * x[0]))
+        .assemble(1e-12)
+        .build()
+        .unwrap();
+    let bound = Bound::new(super::moreau(Mid), Box::new(model), carom_solve::solver::default()).unwrap();
+    let mut simulation = Simulation::new(Box::new(bound), Box::new(FixedStep { h: 1e-3 }), 1.5).unwrap();
+    let error = simulation.run(&mut []).unwrap_err().to_string();
+    let end = (0.6 - slider) / 0.3;
+    let t = simulation.state().t;
+    assert!(t < end && t > end - 0.02, "{t} {end}");
+    assert!(error.contains("near a singular position: "), "{error}");
+    assert!(error.contains("guide") && error.contains("drive"), "{error}");
 }

@@ -50,6 +50,7 @@ const LAST_CUT: f64 = 1e-14;
 #[derive(Default)]
 pub(super) struct Elimination {
     saddle: Saddle,
+    other: Saddle,        // of the rows before: velocities and positions of joints take turns
     equal: Vec<usize>,    // (E) laws
     row: Vec<usize>,      // (E) their rows
     rest: Vec<Remainder>, // laws of I
@@ -109,6 +110,9 @@ impl Elimination {
         self.equal.extend(equal());
         self.row.clear();
         self.row.extend(self.equal.iter().map(|&i| offsets[i]));
+        if !self.saddle.is_for(given, &self.row) {
+            std::mem::swap(&mut self.saddle, &mut self.other);
+        }
         if !self.saddle.factor(given, &self.row, CUT) {
             return false;
         }

@@ -61,8 +61,7 @@ pub(super) struct Saddle {
 impl Saddle {
     /// Factors (1) for these rows. False where the border is too wide, or a number is not finite.
     pub(super) fn factor(&mut self, given: Given<'_>, rows: &[usize], cut: f64) -> bool {
-        let known = self.row == rows && self.has_blocks(given.a);
-        if known && self.eliminate(given, None) {
+        if self.is_for(given, rows) && self.eliminate(given, None) {
             self.factor_borders(given.a, cut);
             return true;
         }
@@ -75,6 +74,11 @@ impl Saddle {
             self.row.clear();
         }
         is_good
+    }
+
+    /// Whether its order of elimination is that of these rows, unless they touch other bodies now.
+    pub(super) fn is_for(&self, given: Given<'_>, rows: &[usize]) -> bool {
+        self.row == rows && self.has_blocks(given.a)
     }
 
     fn has_blocks(&self, a: &dyn LinearSolve) -> bool {

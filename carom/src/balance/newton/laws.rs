@@ -62,6 +62,10 @@ pub(crate) trait Laws {
     /// `out ← out + B P` with the rows of the new iterate.
     fn add_reactions(&self, newton: &Newton, out: &mut [f64]);
 
+    /// `out ← out + |B| |P|` with the same rows: what rounding of the reactions is relative to. Nothing where they are
+    /// not what cancels.
+    fn add_sizes(&self, _acts_in_middle: bool, _out: &mut [f64]) {}
+
     /// By how much the last solution misses the laws at the new iterate, as a multiple of what is allowed: `allowed`
     /// for velocities [√J].
     fn missed(&mut self, newton: &Newton, v: &[f64], allowed: f64) -> f64;

@@ -5,10 +5,15 @@
 //! enough. σ grows where the residual does not fall and goes to zero with it.
 //!
 //! A has no part of the change of the directions B. Where a short arm turns fast, as that of a pin in its hole,
-//! iterates jump from one side of the solution to the other: v^{n+1} − v ≈ ρ (v^n − v) with ρ near −1 or below. A loop
-//! that fails with rows that change is done again with half of each change: ρ becomes (1 + ρ)/2. Fixed points and tests
-//! are the same in all loops.
+//! iterates jump from one side of the solution to the other. A loop that fails with rows that change is done again with
+//! iterates that are mixed (`mixing.rs`). Fixed points and tests are the same in all loops.
+//!
+//! Contacts that hold more than there is to hold agree on velocities in the range of their rows C. With B of another
+//! place the range of C A⁻¹ B is another one, and a problem in which such contacts stick may have no solution. A loop
+//! that fails is therefore done with B = Cᵀ of the same place at last. That helps in some such steps, not in all: jammed
+//! contacts with friction need not have a solution there either.
 
+use super::super::mixing::PARTS;
 use super::{Laws, Newton};
 use crate::{Mechanical, State, Step, StepError, System};
 
@@ -19,7 +24,7 @@ const SHIFT_FACTOR: f64 = 10.0;
 const SHIFTS: std::ops::RangeInclusive<f64> = 1e-2..=1e6;
 
 impl Newton {
-    /// Solves the balance as `solve` does, with A + σ M where that fails with an indefinite A, and with halved changes
+    /// Solves the balance as `solve` does, with A + σ M where that fails with an indefinite A, and with mixed iterates
     /// where it does not converge otherwise.
     #[inline(always)]
     pub fn solve_or_shift<L: Laws>(
@@ -40,38 +45,82 @@ impl Newton {
                 // the first failure tells more
                 if matches!(solved, Ok(true)) && to.is_finite() { Ok(()) } else { Err(error) }
             }
-            Err(error @ StepError::Newton { .. }) if !self.constancy.rows && !laws.is_empty() => {
-                self.solve_halved(laws, system, (from, to), step).map_err(|_| error)
+            // the first failure tells more
+            Err(error @ (StepError::Newton { .. } | StepError::Solve { .. }))
+                if !self.constancy.rows && !laws.is_empty() =>
+            {
+                let is_solved = matches!(error, StepError::Newton { .. })
+                    && self.solve_mixed(laws, system, (from, to), step).is_ok()
+                    || self.acts_in_middle
+                        && !laws.goes_on()
+                        && self.solve_at_end(laws, system, (from, to), step).is_ok();
+                if is_solved { Ok(()) } else { Err(error) }
             }
             solved => solved,
         }
     }
 
-    /// The loop with half of each change, from the first iterate; the test is made at the whole one.
+    /// The loop with directions of impulses that are taken where velocities are.
     #[cold]
-    fn solve_halved<L: Laws>(
+    fn solve_at_end<L: Laws>(
         &mut self,
         laws: &mut L,
         system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        self.restart(system.model, (from, to), step)?;
-        self.place_end(system.model, (from, to));
-        laws.follow(self, system.model, (from, to), false)?;
-        self.iterate(laws, system, (from, to), true, step)
+        let input = std::mem::replace(&mut self.balance.input, self.balance.output);
+        self.acts_in_middle = false;
+        let begun = self.restart(system.model, (from, to), step);
+        let solved = match begun.and_then(|()| self.solve(laws, system, (from, to), step)) {
+            Err(StepError::Newton { .. }) => self.solve_mixed(laws, system, (from, to), step),
+            solved => solved,
+        };
+        (self.balance.input, self.acts_in_middle) = (input, true);
+        solved
     }
 
-    /// Goes back to the middle between the new iterate and the one before, and finds its residual.
+    /// The loop with mixed iterates, from the first one; the test is made at what they lead to.
     #[cold]
-    pub(super) fn halve<L: Laws>(
+    fn solve_mixed<L: Laws>(
+        &mut self,
+        laws: &mut L,
+        system: &mut System<'_, dyn Mechanical>,
+        (from, to): (&State, &mut State),
+        step: &mut Step,
+    ) -> Result<(), StepError> {
+        let mut solved = Ok(());
+        for part in PARTS {
+            self.restart(system.model, (from, to), step)?;
+            self.begin_mixing(part, 0);
+            self.place_end(system.model, (from, to));
+            laws.follow(self, system.model, (from, to), false)?;
+            solved = self.iterate(laws, system, (from, to), true, step);
+            if !matches!(solved, Err(StepError::Newton { .. })) {
+                break;
+            }
+        }
+        solved
+    }
+
+    /// Starts a loop with iterates that are mixed with β, in which so many numbers follow the velocities.
+    pub fn begin_mixing(&mut self, part: f64, following: usize) {
+        let Newton { mixing, roots, displacement, h, .. } = self;
+        let squares = |unit: f64| roots.iter().map(move |root| (root[0] * unit).powi(2));
+        let displaced = squares(1.0 / *h).take(displacement.len());
+        mixing.begin(part, squares(1.0).chain(displaced).chain(std::iter::repeat_n(0.0, following)));
+    }
+
+    /// Mixes the new iterate with those before, and finds the residual.
+    #[cold]
+    pub(super) fn mix<L: Laws>(
         &mut self,
         laws: &mut L,
         model: &mut dyn Mechanical,
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        to.v.iter_mut().zip(&self.taken.0).for_each(|(v, before)| *v = 0.5 * (*v + before));
+        self.mixing.mix(&mut [(&mut to.v[..], &self.taken.0[..])]);
         self.place_end(model, (from, to));
         self.place(model, (from, to));
         laws.follow(self, model, (from, to), false)?;

@@ -54,11 +54,37 @@ impl Receive<f64> for Writer<'_> {
         // a NaN would count as an open gap
         self.is_finite &= gap.is_finite();
         match self.plan.items.get(number) {
-            // of a joint nothing else changes
-            Some((_, Item::Row(_))) if self.has_rows => self.out.pairs[number].gap = gap,
             Some((_, item)) => self.write(number, item, gap),
             None => self.near(number - self.plan.items.len(), gap),
         }
+    }
+
+    #[inline]
+    fn held(&mut self, number: usize, gap: f64) {
+        if self.has_rows {
+            // of a joint nothing else changes
+            self.is_finite &= gap.is_finite();
+            self.out.pairs[number].gap = gap;
+        } else {
+            self.law(number, gap);
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, bodies: [usize; 2], lines: [Line; 2], drift: f64) {
+        let first = usize::from(bodies[0] > bodies[1]);
+        let ([a, b], (is_planar, size)) = ([first, 1 - first], (self.plan.is_planar, self.plan.sizes().1));
+        if !self.has_rows || bodies[a] == 0 {
+            let lines = [(bodies[a], lines[a]), (bodies[b], lines[b])];
+            return self.row(&lines[usize::from(bodies[a] == 0)..], drift);
+        }
+        let (entries, mut sum) = (self.out.rows.row_mut(self.rows), drift);
+        for (k, part) in [a, b].into_iter().zip(entries.chunks_exact_mut(size)) {
+            sum += write_over((is_planar, &self.motion.frames[bodies[k]]), &lines[k], part);
+        }
+        self.out.drift[self.rows] = drift;
+        self.is_finite &= sum.is_finite();
+        self.rows += 1;
     }
 
     #[inline]
@@ -68,14 +94,8 @@ impl Receive<f64> for Writer<'_> {
         if self.has_rows {
             let mut entries = self.out.rows.row_mut(self.rows);
             for (body, line) in lines {
-                let columns = columns(is_planar, &self.motion.frames[*body], line);
                 let Some((part, rest)) = entries.split_at_mut_checked(size) else { break };
-                if let Some(part) = part.first_chunk_mut::<6>() {
-                    (0..6).for_each(|j| part[j].1 = columns[j]);
-                } else {
-                    part.iter_mut().zip(columns).for_each(|(entry, c)| entry.1 = c);
-                }
-                sum += (columns[0] + columns[1] + columns[2]) + (columns[3] + columns[4] + columns[5]);
+                sum += write_over((is_planar, &self.motion.frames[*body]), line, part);
                 entries = rest;
             }
             self.out.drift[self.rows] = drift;
@@ -94,6 +114,17 @@ impl Receive<f64> for Writer<'_> {
         self.is_finite &= sum.is_finite();
         self.rows += 1;
     }
+}
+
+/// Writes the columns of a line over those of another place; returns their sum.
+#[inline]
+fn write_over((is_planar, frame): (bool, &Frame), line: &Line, part: &mut [(usize, f64)]) -> f64 {
+    let columns = columns(is_planar, frame, line);
+    match part.first_chunk_mut::<6>() {
+        Some(part) => (0..6).for_each(|j| part[j].1 = columns[j]),
+        None => part.iter_mut().zip(columns).for_each(|(entry, c)| entry.1 = c),
+    }
+    (columns[0] + columns[1] + columns[2]) + (columns[3] + columns[4] + columns[5])
 }
 
 impl Writer<'_> {
@@ -355,6 +386,22 @@ impl Space for MultibodyModel {
 
     fn warnings(&self) -> Option<&Warnings> {
         Some(&self.warnings)
+    }
+
+    fn round_together(&self, q: &[f64], out: &mut [f64]) {
+        let (positions, size) = self.plan.sizes();
+        let way = if self.plan.is_planar { 2 } else { 3 };
+        let most = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        for (q, out) in q.chunks_exact(positions).zip(out.chunks_exact_mut(size)) {
+            let (force, moment) = out.split_at_mut(way);
+            let size = most(force);
+            force.fill(size);
+            moment.fill(most(moment) + most(&q[..way]) * size);
+        }
+    }
+
+    fn nearly_singular(&mut self, at: &State) -> Option<String> {
+        self.nearly_dependent(at)
     }
 
     fn energy(&mut self, at: &State) -> Option<Energy> {

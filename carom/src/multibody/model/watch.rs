@@ -25,6 +25,9 @@ const LOST: f64 = 0.7;
 const GONE: f64 = 1e-9;
 const DEPENDENT: f64 = 1e-6;
 
+/// One of which no more than this part is left where a step fails is the likely cause.
+const NEAR: f64 = 0.2;
+
 /// One that depended on others does no longer if so much is left: less may be what joints are open by.
 const REGAINED: f64 = 1e-2;
 
@@ -39,7 +42,7 @@ pub const SINGULAR: WarningKind = WarningKind {
     hint: "the motion beyond is one of several; start past the position, or keep the mechanism from it by stops",
 };
 
-/// Rows of joints that hang together by bodies, those that close loops last.
+/// Rows of joints that hang together by bodies, those that close loops last, and those of their motors.
 struct Loops {
     rows: Vec<usize>,
     closing: usize,      // the first of those that close
@@ -56,11 +59,72 @@ pub(super) struct Watch {
     now: f64,   // time of the last call
     moved: f64, // how far bodies may have moved since the last look
     coupling: Coupling,
+    parts: Parts,
+    weights: Vec<f64>, // (rows)
+    changed: Vec<(usize, f64)>,
+}
+
+/// The rows of loops, one made orthogonal to the others after the other.
+#[derive(Default)]
+struct Parts {
     basis: Vec<f64>,   // (rows × columns) orthonormal
     factors: Vec<f64>, // (rows × rows) rows in the basis
     rest: Vec<f64>,    // (columns) r⊥
-    weights: Vec<f64>, // (rows)
-    changed: Vec<(usize, f64)>,
+    left: f64,         // |r⊥|
+    share: f64,        // what that is of |r|
+}
+
+impl Parts {
+    fn begin(&mut self, rows: usize, columns: usize) {
+        self.basis.clear();
+        self.basis.resize(rows * columns, 0.0);
+        self.factors.clear();
+        self.factors.resize(rows * rows, 0.0);
+    }
+
+    /// r⊥ of row k beside those before it that are kept; lengths count by that of the model.
+    fn take(&mut self, plan: &Plan, coupling: &Coupling, (loops, k): (&Loops, usize)) {
+        let Loops { rows, columns, kept, .. } = loops;
+        let Parts { basis, factors, rest, .. } = self;
+        let (m, n) = (rows.len(), columns.len());
+        let (size, turn) = (plan.sizes().1, if plan.is_planar { 2 } else { 3 });
+        let length = plan.length.filter(|length| *length > 0.0).unwrap_or(1.0);
+        rest.clear();
+        rest.resize(n, 0.0);
+        for &(column, value) in coupling.rows.row(coupling.offset[rows[k]]) {
+            let scale = if column % size < turn { 1.0 } else { length.recip() };
+            columns.binary_search(&column).into_iter().for_each(|place| rest[place] = scale * value);
+        }
+        let whole = norm(rest);
+        // twice is enough
+        for _ in 0..2 {
+            for j in (0..k).filter(|j| kept[*j]) {
+                let q = &basis[j * n..(j + 1) * n];
+                let c = dot(q, rest);
+                factors[j * m + k] += c;
+                rest.iter_mut().zip(q).for_each(|(x, q)| *x -= c * q);
+            }
+        }
+        self.left = norm(rest);
+        self.share = if whole > 0.0 { self.left / whole } else { 0.0 };
+    }
+
+    /// Row k goes into the basis.
+    fn keep(&mut self, (loops, k): (&Loops, usize)) {
+        let (m, n, left) = (loops.rows.len(), loops.columns.len(), self.left);
+        if loops.kept[k] && left > 0.0 {
+            self.factors[k * m + k] = left;
+            self.basis[k * n..(k + 1) * n].iter_mut().zip(&self.rest).for_each(|(q, x)| *q = x / left);
+        }
+    }
+
+    /// The laws whose rows have a share in row k, itself included.
+    fn sharing(&self, (loops, k): (&Loops, usize), weights: &mut Vec<f64>) -> impl Iterator<Item = usize> {
+        shares(&self.factors, (loops.rows.len(), k), &loops.kept, weights);
+        let most = weights.iter().fold(1.0f64, |most, w| most.max(w.abs()));
+        let sharing = (0..k).filter(move |j| weights[*j].abs() >= SHARES * most);
+        sharing.chain([k]).map(|j| loops.rows[j])
+    }
 }
 
 impl Persist for Watch {
@@ -78,8 +142,10 @@ impl Watch {
         let (size, bodies) = (plan.sizes().1, plan.bodies.len());
         let joint = |law: usize| match plan.items[law].1 {
             Item::Row(i) => Some(plan.rows[i].joint),
+            Item::Motor(i) => Some(plan.joints.len() + i),
             _ => None,
         };
+        let is_motor = |law: &usize| matches!(plan.items[*law].1, Item::Motor(_));
         let laws: Vec<usize> = (0..coupling.len()).take_while(|law| joint(*law).is_some()).collect();
         // with the ground loops are closed, without it they hang together
         let (mut all, mut apart): (Vec<usize>, Vec<usize>) = ((0..=bodies).collect(), (0..=bodies).collect());
@@ -107,7 +173,8 @@ impl Watch {
             let (last, mut rows): (Vec<usize>, Vec<usize>) = laws.iter().filter(own).partition(|law| closes[**law]);
             let closing = rows.len();
             rows.extend(&last);
-            if last.is_empty() || rows.len() > MOST {
+            // motors of an open chain depend on nothing
+            if last.iter().all(is_motor) || rows.len() > MOST {
                 continue;
             }
             let inside = (1..=bodies).filter(|body| find(&apart, *body) == root);
@@ -120,66 +187,56 @@ impl Watch {
 
     /// (1) of all loops at a time; laws whose joints share a direction that comes or goes are noted with the time.
     fn look(&mut self, plan: &Plan, t: f64) {
-        let Watch { loops, last, moved, coupling, basis, factors, rest, weights, changed, .. } = self;
+        let Watch { loops, last, moved, coupling, parts, weights, changed, .. } = self;
         let (begins, lost) = (*last == f64::NEG_INFINITY, *moved > LOST);
-        let (size, turn) = (plan.sizes().1, if plan.is_planar { 2 } else { 3 });
-        let length = plan.length.filter(|length| *length > 0.0).unwrap_or(1.0);
-        for Loops { rows, closing, columns, known, kept } in loops {
-            let (m, n) = (rows.len(), columns.len());
-            basis.clear();
-            basis.resize(m * n, 0.0);
-            factors.clear();
-            factors.resize(m * m, 0.0);
-            for k in 0..m {
-                rest.clear();
-                rest.resize(n, 0.0);
-                for &(column, value) in coupling.rows.row(coupling.offset[rows[k]]) {
-                    let scale = if column % size < turn { 1.0 } else { length.recip() };
-                    columns.binary_search(&column).into_iter().for_each(|place| rest[place] = scale * value);
-                }
-                let whole = norm(rest);
-                let share = |left: f64| if whole > 0.0 { left / whole } else { 0.0 };
-                // twice is enough
-                for _ in 0..2 {
-                    for j in (0..k).filter(|j| kept[*j]) {
-                        let q = &basis[j * n..(j + 1) * n];
-                        let c = dot(q, rest);
-                        factors[j * m + k] += c;
-                        rest.iter_mut().zip(q).for_each(|(x, q)| *x -= c * q);
-                    }
-                }
-                let left = norm(rest);
+        for loops in loops {
+            let n = loops.columns.len();
+            parts.begin(loops.rows.len(), n);
+            for k in 0..loops.rows.len() {
+                parts.take(plan, coupling, (loops, k));
+                let Parts { rest, left, share, .. } = &*parts;
                 let mut changes = None;
-                if k >= *closing {
+                if k >= loops.closing {
+                    let Loops { known, kept, closing, .. } = &mut *loops;
                     let known = &mut known[(k - *closing) * n..][..n];
                     if begins {
-                        kept[k] = share(left) > DEPENDENT;
-                    } else if !kept[k] && share(left) > REGAINED {
+                        kept[k] = *share > DEPENDENT;
+                    } else if !kept[k] && *share > REGAINED {
                         kept[k] = true;
                         changes = Some(t);
-                    } else if kept[k] && (share(left) <= GONE || !lost && dot(known, rest) < 0.0) {
+                    } else if kept[k] && (*share <= GONE || !lost && dot(known, rest) < 0.0) {
                         // where r⊥ passes zero on a straight way
                         let before = norm(known);
                         changes = Some(*last + (t - *last) * before / (before + left));
                     }
                     // what is gone tells no direction
-                    if share(left) > GONE {
+                    if *share > GONE {
                         known.copy_from_slice(rest);
                     }
                 }
-                if kept[k] && left > 0.0 {
-                    factors[k * m + k] = left;
-                    basis[k * n..(k + 1) * n].iter_mut().zip(&*rest).for_each(|(q, x)| *q = x / left);
-                }
+                parts.keep((loops, k));
                 if let Some(t) = changes {
-                    shares(factors, (m, k), kept, weights);
-                    let most = weights.iter().fold(1.0f64, |most, w| most.max(w.abs()));
-                    let sharing = (0..k).filter(|j| weights[*j].abs() >= SHARES * most);
-                    changed.extend(sharing.chain([k]).map(|j| (rows[j], t)));
+                    changed.extend(parts.sharing((loops, k), weights).map(|law| (law, t)));
                 }
             }
         }
         (*last, *moved) = (t, 0.0);
+    }
+
+    /// The laws of the rows that nearly depend on each other, by the first direction found.
+    fn nearly(&mut self, plan: &Plan) -> Option<Vec<usize>> {
+        let Watch { loops, coupling, parts, weights, .. } = self;
+        for loops in loops {
+            parts.begin(loops.rows.len(), loops.columns.len());
+            for k in 0..loops.rows.len() {
+                parts.take(plan, coupling, (loops, k));
+                parts.keep((loops, k));
+                if k >= loops.closing && loops.kept[k] && parts.share < NEAR {
+                    return Some(parts.sharing((loops, k), weights).collect());
+                }
+            }
+        }
+        None
     }
 
     /// Whether it is time to look.
@@ -233,6 +290,18 @@ fn unite(parents: &mut [usize], a: usize, b: usize) -> bool {
 }
 
 impl MultibodyModel {
+    /// Names of the joints and motors that nearly hold a direction together at a place, where steps may fail.
+    pub(super) fn nearly_dependent(&mut self, at: &State) -> Option<String> {
+        let mut watch = self.watch.take()?;
+        let coupled = self.couple(at.t, &at.q, &mut watch.coupling);
+        let laws = coupled.ok().and_then(|()| watch.nearly(&self.plan));
+        self.watch = Some(watch);
+        let mut names: Vec<String> = laws?.into_iter().map(|law| self.holder(law)).collect();
+        names.dedup();
+        let (last, others) = names.split_last()?;
+        Some(if others.is_empty() { format!("rows of {last}") } else { format!("{} and {last}", others.join(", ")) })
+    }
+
     /// Looks now and then, where a step begins, whether the rank of joints changes.
     pub(super) fn watch_rank(&mut self, from: &State) -> Result<(), ModelError> {
         let Some(mut watch) = self.watch.take() else { return Ok(()) };

@@ -19,16 +19,15 @@
 //! forces of (4) are those at q^n in either case, τ included, so the limit is the same.
 //!
 //! (4) takes the directions B from the last iterate and A has no part of their change. Where a short arm turns fast, as
-//! that of a pin in its hole, that change answers to the velocity: iterates jump from one side of the solution to the
-//! other and come nearer slowly, v^{n+1} − v ≈ ρ (v^n − v) with ρ → −1, or not at all. A loop that fails is therefore
-//! done again with half of each change: ρ becomes (1 + ρ)/2. Fixed point and test are the same.
+//! that of a pin in its hole, iterates jump from one side of the solution to the other. A loop that fails is therefore
+//! done again with iterates that are mixed (`balance/mixing.rs`). Fixed point and test are the same.
 //!
 //! The loop ends when (1) and, for each contact, *both sides* of (3) hold: gaps with a multiplier are zero, the others
 //! not negative. A linearised projection overshoots to g = O(τ²) > 0, which a test for penetration alone would accept.
 
 use super::moreau_jean::{self, MoreauJean};
 use super::{SchemeError, Step, StepError, System};
-use crate::balance::Laws;
+use crate::balance::{Laws, Newton, PARTS};
 use crate::{Mechanical, State};
 use carom_solve::options::positive;
 use carom_solve::{OptionError, Options};
@@ -95,7 +94,7 @@ pub struct Work {
     member: Vec<bool>,         // (laws) whether the law is in the set
     has_impulse: Vec<bool>,    // (active) whether P > 0
     position: position::Stage, // the position problem, alone or with the velocity problem
-    before: [Vec<f64>; 3],     // v, displacement and τ of the iterate before, where steps are halved
+    before: [Vec<f64>; 3],     // v, displacement and τ of the iterate before, where iterates are mixed
 }
 
 carom_solve::persist!(Work {
@@ -312,7 +311,7 @@ impl Projector {
         active.len() > before
     }
 
-    /// Newton's loop from the iterate in `to`, whose free motion is there; once more with halved steps where it does
+    /// Newton's loop from the iterate in `to`, whose free motion is there; once more with mixed iterates where it does
     /// not converge.
     fn newton(
         &self,
@@ -321,24 +320,32 @@ impl Projector {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        match self.iterate(w, system, (from, to), false, step) {
-            Err(error @ (StepError::Newton { .. } | StepError::Projection { .. })) if !w.base.newton.constancy.rows => {
-                self.clear(w);
-                w.base.newton.restart(system.model, (from, to), step)?;
-                // the first failure tells more
-                self.iterate(w, system, (from, to), true, step).map_err(|_| error)
+        let may_jump = !w.base.newton.constancy.rows;
+        let mut solved = self.iterate(w, system, (from, to), false, step);
+        for part in PARTS {
+            match &solved {
+                Err(StepError::Newton { .. } | StepError::Projection { .. }) if may_jump => {}
+                _ => break,
             }
-            solved => solved,
+            self.clear(w);
+            w.base.newton.restart(system.model, (from, to), step)?;
+            w.base.newton.begin_mixing(part, w.tau.len());
+            let mixed = self.iterate(w, system, (from, to), true, step);
+            // the first failure tells more
+            if mixed.is_ok() {
+                solved = mixed;
+            }
         }
+        solved
     }
 
-    /// (4) and (5) until (1) and (3) hold. With `halves` an iteration goes half the way only.
+    /// (4) and (5) until (1) and (3) hold. With `mixes` iterates are mixed.
     fn iterate(
         &self,
         w: &mut Work,
         system: &mut System<'_, dyn Mechanical>,
         (from, to): (&State, &mut State),
-        halves: bool,
+        mixes: bool,
         step: &mut Step,
     ) -> Result<(), StepError> {
         w.base.recall(&*system.model);
@@ -346,7 +353,7 @@ impl Projector {
         self.place(w, system.model, (from, to));
         for iterations in 1u32.. {
             // 4 velocity law, with the displacement as it is
-            if halves {
+            if mixes {
                 w.before[0].copy_from_slice(&to.v);
                 w.before[1].copy_from_slice(&w.base.newton.displacement);
                 w.before[2].copy_from_slice(&w.tau);
@@ -385,8 +392,8 @@ impl Projector {
             if self.converged(w, system.model, (from, to), iterations)? {
                 return Ok(());
             }
-            if halves {
-                self.halve(w, system.model, (from, to))?;
+            if mixes {
+                self.mix(w, system.model, (from, to))?;
                 step.evaluations += 1;
             }
             w.base.newton.free(system.model, to)?;
@@ -394,19 +401,12 @@ impl Projector {
         Ok(())
     }
 
-    /// Goes back to the middle between the new iterate and the one before, and finds its residual.
+    /// Mixes the new iterate with those before, and finds the residual.
     #[cold]
-    fn halve(
-        &self,
-        w: &mut Work,
-        model: &mut dyn Mechanical,
-        (from, to): (&State, &mut State),
-    ) -> Result<(), StepError> {
-        let [v, displacement, tau] = &w.before;
-        let pairs = [(&mut to.v, v), (&mut w.base.newton.displacement, displacement), (&mut w.tau, tau)];
-        for (new, before) in pairs {
-            new.iter_mut().zip(before).for_each(|(new, before)| *new = 0.5 * (*new + before));
-        }
+    fn mix(&self, w: &mut Work, model: &mut dyn Mechanical, (from, to): (&State, &mut State)) -> Result<(), StepError> {
+        let Work { base: moreau_jean::Work { newton, .. }, tau, before: [v, displacement, last], .. } = w;
+        let Newton { mixing, displacement: moved, .. } = newton;
+        mixing.mix(&mut [(&mut to.v[..], &v[..]), (&mut moved[..], &displacement[..]), (&mut tau[..], &last[..])]);
         self.place(w, model, (from, to));
         let moreau_jean::Work { newton, laws, .. } = &mut w.base;
         if !laws.is_empty() {

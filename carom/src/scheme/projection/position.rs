@@ -6,6 +6,9 @@
 //!     y = Gᵀ N G τ + b                                                                                 (a)
 //! ```
 //!
+//! With N = M⁻¹ this is a problem over the bodies, as the velocity law is one: joints are eliminated along their trees.
+//! It stands alone where forces do not answer to the displacement of many rows, as weights do not.
+//!
 //! With the velocity law, in the unknowns P and σ = τ/s and the outputs u and y/h, so that both halves have the units
 //! and the size of impulses and velocities and one tolerance fits both (s = h w/(Gᵀ N G) with w = Gᵀ A⁻¹ G, contact by
 //! contact):
@@ -21,16 +24,20 @@ use crate::model::Combination;
 use crate::scheme::{Step, StepError, System};
 use crate::{Mechanical, State};
 use carom_solve::elementary::cbrt;
-use carom_solve::{Identity, Law, Rows};
+use carom_solve::{Identity, Law, LinearSolve, Rows};
 use std::ops::Range;
 
 /// From so many columns on, one trial tells first whether forces answer to any of them.
 const MANY: usize = 8;
 
+/// From so many rows on (a) is solved over the bodies: fewer are a small dense problem, whose pattern may change at
+/// will.
+const LONG: usize = 40;
+
 /// Buffers of the position problem.
 #[derive(Default)]
 pub(super) struct Stage {
-    alone: Problem,         // (a): its output is Gᵀ, the normal rows of the set, its input (N G)ᵀ
+    alone: Problem, // (a): its output is Gᵀ, the normal rows of the set, its input (N G)ᵀ, or Gᵀ over the bodies
     lifted_set: Vec<usize>, // laws whose rows are in there, if they do not change
     joint: Joint,
     column: Vec<f64>, // (n)
@@ -76,14 +83,42 @@ impl Projector {
         (from, to): (&State, &mut State),
         step: &mut Step,
     ) -> Result<(), StepError> {
-        self.lift(w, system.model)?;
+        let newton = &w.base.newton;
+        let is_constant = newton.constancy.rows && (self.metric == Metric::Identity || newton.constancy.mass);
         w.position.alone.laws.clear();
         for k in 0..w.set.len() {
             let law = if self.is_equality(w, w.set[k]) { Law::EQUALITY } else { Law::UNILATERAL };
             w.position.alone.laws.push(law);
         }
+        if !(is_constant && w.position.lifted_set == w.set) {
+            w.position.lifted_set.clear();
+            let Problem { output: normals, .. } = &mut w.position.alone;
+            normals.clear(system.model.dim());
+            for &i in &w.set {
+                normals.push_row_of(&w.base.laws.end.rows, w.base.laws.end.offset[i]);
+            }
+            if self.metric == Metric::InverseMass {
+                // the model keeps one factor at a time: that of A is made again
+                w.base.newton.invalidate();
+                system.model.factor(&w.base.newton.at, Combination::MASS)?;
+                if !is_constant && self.stands_alone(w, system.model, step)? {
+                    let Problem { output: normals, input, .. } = &mut w.position.alone;
+                    input.clone_from(normals);
+                    self.alone(w, system, true, step)?;
+                    w.base.newton.displacement.copy_from_slice(&w.position.alone.z.response);
+                    return w.base.newton.factor(system.model);
+                }
+            }
+            self.lift(w, system.model);
+            if self.metric == Metric::InverseMass {
+                w.base.newton.factor(system.model)?;
+            }
+            if is_constant {
+                w.position.lifted_set.clone_from(&w.set);
+            }
+        }
         match self.splitting {
-            Splitting::Decoupled => self.alone(w, system, step)?,
+            Splitting::Decoupled => self.alone(w, system, false, step)?,
             Splitting::Coupled => self.together(w, system, (from, to), step)?,
         }
         w.base.newton.displacement.fill(0.0);
@@ -93,46 +128,42 @@ impl Projector {
         Ok(())
     }
 
-    /// Normal rows of the set and their images under N.
-    fn lift(&self, w: &mut Work, model: &mut dyn Mechanical) -> Result<(), StepError> {
-        let Stage { alone: Problem { output: normals, input: lifted, .. }, lifted_set, column, .. } = &mut w.position;
-        let constant =
-            w.base.newton.constancy.rows && (self.metric == Metric::Identity || w.base.newton.constancy.mass);
-        if constant && *lifted_set == w.set {
-            return Ok(());
-        }
-        lifted_set.clear();
-        normals.clear(model.dim());
-        for &i in &w.set {
-            normals.push_row_of(&w.base.laws.end.rows, w.base.laws.end.offset[i]);
-        }
+    /// Images of the normal rows under N, whose matrix is factored.
+    fn lift(&self, w: &mut Work, model: &dyn Mechanical) {
+        let Stage { alone: Problem { output: normals, input: lifted, .. }, column, .. } = &mut w.position;
         lifted.clear(model.dim());
-        match self.metric {
-            Metric::Identity => {
-                for k in 0..w.set.len() {
-                    lifted.push_row_of(normals, k);
-                }
+        for k in 0..w.set.len() {
+            if self.metric == Metric::Identity {
+                lifted.push_row_of(normals, k);
+                continue;
             }
-            Metric::InverseMass => {
-                // the model keeps one factor at a time: that of A is made again
-                w.base.newton.invalidate();
-                model.factor(&w.base.newton.at, Combination::MASS)?;
-                for k in 0..w.set.len() {
-                    respond(model, normals.row(k), column);
-                    let blocks = Blocks { model, row: normals.row(k) };
-                    lifted.push_sparse(blocks.flat_map(|block| block.map(|j| (j, column[j]))));
-                }
-                w.base.newton.factor(model)?;
-            }
+            respond(model, normals.row(k), column);
+            let blocks = Blocks { model, row: normals.row(k) };
+            lifted.push_sparse(blocks.flat_map(|block| block.map(|j| (j, column[j]))));
         }
-        if constant {
-            lifted_set.clone_from(&w.set);
+    }
+
+    /// Whether (a) is solved alone, over the bodies: with many rows, and no force that answers to a displacement along
+    /// them, or to none in any case. The matrix of N is factored.
+    fn stands_alone(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<bool, StepError> {
+        if self.splitting == Splitting::Decoupled || w.set.len() < LONG {
+            return Ok(w.set.len() >= LONG);
         }
-        Ok(())
+        let Stage { alone: Problem { output: normals, .. }, column, .. } = &mut w.position;
+        column.fill(0.0);
+        (0..w.set.len()).for_each(|k| normals.add_row(k, weight(k), column));
+        model.solve(column);
+        Ok(!self.forces_answer(w, model, step)?)
     }
 
     /// (a), with the change of d that the velocity makes in `increment`.
-    fn alone(&self, w: &mut Work, system: &mut System<'_, dyn Mechanical>, step: &mut Step) -> Result<(), StepError> {
+    fn alone(
+        &self,
+        w: &mut Work,
+        system: &mut System<'_, dyn Mechanical>,
+        over_bodies: bool,
+        step: &mut Step,
+    ) -> Result<(), StepError> {
         let Work { base, set, tau, position: Stage { alone: problem, .. }, .. } = w;
         problem.b.clear();
         problem.z.lambda.clear();
@@ -141,7 +172,8 @@ impl Projector {
             problem.z.lambda.push(tau[i]);
         }
         let unit = Identity(system.model.dim());
-        problem.solve((&unit, &mut *system.solver), false, step, |law| Some(base.laws.list[*set.get(law)?]))?;
+        let lhs: &dyn LinearSolve = if over_bodies { &*system.model } else { &unit };
+        problem.solve((lhs, &mut *system.solver), false, step, |law| Some(base.laws.list[*set.get(law)?]))?;
         for ((&i, &lambda), law) in set.iter().zip(&problem.z.lambda).zip(&problem.laws) {
             tau[i] = admissible(law, lambda);
         }
@@ -191,17 +223,12 @@ impl Projector {
         Ok(())
     }
 
-    /// Whether forces answer to a displacement along the columns of N G, by one trial with all of them: many bodies
-    /// under their weight alone need no trial for each column.
+    /// Whether forces answer to the displacement in `column`, one along all columns of N G: many bodies under their
+    /// weight alone need no trial for each of them.
     fn forces_answer(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<bool, StepError> {
-        let Stage { alone: Problem { output: normals, input: lifted, .. }, column, moved, force, .. } = &mut w.position;
-        column.fill(0.0);
-        let mut way = f64::INFINITY;
-        for (k, &i) in w.set.iter().enumerate() {
-            // weights that no symmetry has
-            lifted.add_row(k, 1.0 + 0.37 * ((k % 7) as f64), column);
-            way = way.min(w.base.lengths.met(&w.base.laws.end, i));
-        }
+        let Stage { alone: Problem { output: normals, .. }, column, moved, force, .. } = &mut w.position;
+        let ways = w.set.iter().map(|&i| w.base.lengths.met(&w.base.laws.end, i));
+        let way = ways.fold(f64::INFINITY, f64::min);
         let most = (0..w.set.len()).fold(0.0f64, |m, k| m.max(normals.dot(k, column).abs()));
         stiffness(model, &w.base.newton.at, (column, cbrt(f64::EPSILON) * way / most), moved, force)?;
         step.evaluations += 2;
@@ -212,7 +239,12 @@ impl Projector {
     fn lay_out_joint(&self, w: &mut Work, model: &mut dyn Mechanical, step: &mut Step) -> Result<(), StepError> {
         let (h, theta) = (w.base.newton.h, self.base.theta);
         // with a few columns a trial for all of them does not pay
-        let answers = w.set.len() < MANY || self.forces_answer(w, model, step)?;
+        let answers = w.set.len() < MANY || {
+            let Stage { alone: Problem { input: lifted, .. }, column, .. } = &mut w.position;
+            column.fill(0.0);
+            (0..w.set.len()).for_each(|k| lifted.add_row(k, weight(k), column));
+            self.forces_answer(w, model, step)?
+        };
         let velocities = &w.base.laws.problem;
         let rows = velocities.b.len();
         let Stage { alone: Problem { output: normals, input: lifted, .. }, column, joint, moved, force, .. } =
@@ -293,6 +325,11 @@ impl Projector {
             b.push((w.base.laws.end.pairs[i].gap + normals.dot(k, column)) / h);
         }
     }
+}
+
+/// What column k counts in a displacement along all of them: weights that no symmetry has.
+fn weight(k: usize) -> f64 {
+    1.0 + 0.37 * ((k % 7) as f64)
 }
 
 /// A multiplier without the rounding that a solver leaves below zero.
