@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn impacts_of_the_ball_are_those_of_the_testbed() {
-        let known: Vec<f64> = BouncingBall::default().impacts(2.99).map(|impact| impact.t).collect();
+        let known: Vec<f64> = BouncingBall::default().impacts(2.99).map(|impact| impact.time).collect();
         for (t, (own, _)) in known.iter().zip(jumps()) {
             assert!((t - own).abs() < 1e-14, "{t} {own}");
         }
