@@ -13,8 +13,10 @@ const ROUND: usize = 48;
 
 /// The lines of one colour: a body, or what does not move.
 struct Part {
-    /// Name of the body; none for what does not move.
+    /// Name of the body, where it has one.
     name: Option<String>,
+    /// Whether it moves.
+    moves: bool,
     color: Option<String>,
     /// Lines, each from its first to its last point.
     lines: Vec<Vec<[f64; 2]>>,
@@ -46,10 +48,11 @@ fn parts(scene: &Scene, state: &State) -> Result<Vec<Part>, Trouble> {
     for shape in &drawing.shapes {
         let points = line(shape.kind, &numbers[shape.numbers.clone()]);
         let at = parts.iter().position(|part| part.color == shape.color).unwrap_or_else(|| {
-            parts.push(Part { name: None, color: shape.color.clone(), lines: Vec::new() });
+            parts.push(Part { name: None, moves: false, color: shape.color.clone(), lines: Vec::new() });
             parts.len() - 1
         });
         if shape.moves {
+            parts[at].moves = true;
             parts[at].name = parts[at].name.take().or_else(|| shape.name.clone());
         }
         parts[at].lines.push(points);
@@ -67,7 +70,7 @@ fn from_above(space: &Space, state: &State) -> Vec<Part> {
             [q[0] + turned[0], q[1] + turned[1]]
         };
         let lines = body.shapes.iter().map(|shape| outline(&shape.form).into_iter().map(place).collect());
-        Part { name: pose.map(|_| body.name.clone()), color: None, lines: lines.collect() }
+        Part { name: pose.map(|_| body.name.clone()), moves: pose.is_some(), color: None, lines: lines.collect() }
     });
     bodies.filter(|part| !part.lines.is_empty()).collect()
 }
@@ -130,7 +133,8 @@ pub fn drawing(title: &str, scene: &Scene, state: &State) -> Result<Chart, Troub
             x.extend(points.iter().map(|p| p[0]));
             y.extend(points.iter().map(|p| p[1]));
         }
-        chart = chart.with(Series::lines(part.name.unwrap_or_else(|| "frame".to_owned()), x, y));
+        let name = part.name.unwrap_or_else(|| if part.moves { "moves" } else { "frame" }.to_owned());
+        chart = chart.with(Series::lines(name, x, y));
     }
     Ok(chart)
 }

@@ -12,7 +12,7 @@ def snippets(name):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.S | re.M)
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md", "carom-py/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/first-hour.md", "README.md", "carom-py/README.md"])
 def test_snippets_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("sympy")

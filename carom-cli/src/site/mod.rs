@@ -22,6 +22,7 @@ pub fn escape(text: &str) -> String {
 
 /// A page: what is beside it, and what is in it. Nothing is asked of the network.
 pub fn page(title: &str, side: &str, body: &str) -> String {
+    let wide = if side.is_empty() { " class=\"wide-page\"" } else { "" };
     let (side, to_side) = match side {
         "" => (String::new(), ""),
         // beside the text where there is room for it, and below it elsewhere
@@ -34,7 +35,7 @@ pub fn page(title: &str, side: &str, body: &str) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src 'self' file: data:; \
-         style-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{side}\
+         style-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body{wide}>\n{side}\
          <main>\n{to_side}{body}</main>\n</body>\n</html>\n",
         escape(title)
     )
@@ -87,7 +88,7 @@ impl Card {
 /// A part of a gallery.
 pub fn section(title: &str, text: &[String], cards: &[Card]) -> String {
     let mut out = format!("<h2>{}</h2>\n", escape(title));
-    text.iter().for_each(|line| out += &format!("<p>{}</p>\n", escape(line)));
+    text.iter().for_each(|line| out += &markdown::html(line, &|_| None));
     out += "<div class=\"cards\">\n";
     cards.iter().for_each(|card| out += &card.html());
     out + "</div>\n"

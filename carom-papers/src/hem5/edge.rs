@@ -78,9 +78,9 @@ fn check_lcp(
 ) -> Result<(), Trouble> {
     let found = stage.lcp()?;
     for (name, found, expected) in [("Λ", found.lambda, expected[0]), ("slack", found.slack, expected[1])] {
-        for k in 0..2 {
+        for (k, (found, expected)) in found.into_iter().zip(expected).enumerate() {
             let what = format!("{what}: {name}{} by Lemke's method", k + 1);
-            figure.check(Check::near(what, found[k], (expected[k], 1e-9 * expected[k].abs().max(1.0)), source));
+            figure.check(Check::near(what, found, (expected, 1e-9 * expected.abs().max(1.0)), source));
         }
     }
     Ok(())
