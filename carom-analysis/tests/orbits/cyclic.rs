@@ -118,7 +118,7 @@ fn basins_tell_what_turns() {
     let told = |text: &str, x: &str| -> Vec<String> {
         let scene: Arc<dyn Subject> = Arc::new(carom_scene::from_str("test.toml", text, &Default::default()).unwrap());
         let options = json!({ "x": x, "y": "x'=-2:2:4", "transient": 60, "tolerance": 1e-3 });
-        let ran = (study("basin").unwrap().run)(&options, scene, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
+        let ran = study("basin").unwrap().run(&options, scene, &Run::default()).unwrap_or_else(|e| panic!("{e}"));
         ran.document.unwrap().warnings
     };
     let plain = PENDULUM.replace("[cyclic]\nx = \"2*pi\"\n", "");
