@@ -1,7 +1,7 @@
 //! Elementary functions with the same bits on every machine.
 //!
-//! The methods of `f64` come from the C library of the platform, whose last bits differ from one to the next; these come
-//! from one source. Square roots, sums, products and whole powers (`powi`) are the same everywhere as they are.
+//! The methods of `f64` come from the C library of the platform, whose last bits differ from one to the next; these
+//! come from one source. Square roots, sums, products and whole powers (`powi`) are the same everywhere as they are.
 
 /// Sine of an angle [rad].
 #[inline]

@@ -67,20 +67,20 @@ impl Ladder {
         let (start, end) = (words.shift, words.shift + 0.02);
         write!(text, "[simulation]\nstart = {start:?}\nend = {end:?}\nsteps = 1000\n").unwrap();
         let mut found = named_end(&text);
-        assert!(found.keys().all(|name| name.starts_with("i.L") || name.starts_with("v.C")), "{found:?}");
-        found.iter_mut().filter(|(name, _)| name.starts_with('i')).for_each(|(_, current)| *current *= k);
+        assert!(found.keys().all(|name| name.starts_with(['L', 'C'])), "{found:?}");
+        found.iter_mut().filter(|(name, _)| name.starts_with('L')).for_each(|(_, current)| *current *= k);
         found
     }
 }
 
 #[test]
 fn circuits_in_other_words() {
+    let mut flowing = 0;
     for case in 900..940 {
         let random = &mut Random::new(case);
         let ladder = Ladder::random(random);
         let expected = ladder.run(&PLAIN);
-        let size = expected.values().fold(0.0f64, |size, x| size.max(x.abs()));
-        assert!(size > 0.1, "nothing flows: {expected:?}");
+        flowing += usize::from(expected.values().any(|x| x.abs() > 1e-2));
         for (what, words) in [
             ("renamed", Words { suffix: "_x", ..PLAIN }),
             ("reordered", Words { order: Some(case), ..PLAIN }),
@@ -90,8 +90,10 @@ fn circuits_in_other_words() {
         ] {
             let found = ladder.run(&words);
             assert!(expected.keys().eq(found.keys()), "case {case}, {what}: {expected:?}, {found:?}");
-            let apart = expected.iter().map(|(name, x)| (x - found[name]).abs()).fold(0.0, f64::max) / size;
+            let apart = expected.iter().map(|(name, x)| (x - found[name]).abs()).fold(0.0, f64::max);
+            // volts and amperes under a source of 10 V
             assert!(apart < 1e-7, "case {case}, {what}: {apart:e}");
         }
     }
+    assert!(flowing > 20, "something flows at the end of {flowing} of 40 runs only");
 }

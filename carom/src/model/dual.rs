@@ -22,8 +22,8 @@ use carom_solve::{Archive, ArchiveError, Law, LinearSolve, Persist};
 use num_dual::{Dual, Dual2, Dual2_64, Dual64, DualNum, HyperDual, HyperDual64};
 
 /// The numbers that a model's functions must accept: `f64` and dual numbers over it, with `+ − * /` among themselves
-/// and with `f64` on the right, `sin`, `cos`, `sqrt`, `powi`, ... as methods, and `D::from(1.0)` for constants. Functions
-/// with the same bits on every machine are in [`elementary::dual`](crate::elementary::dual).
+/// and with `f64` on the right, `sin`, `cos`, `sqrt`, `powi`, ... as methods, and `D::from(1.0)` for constants.
+/// Functions with the same bits on every machine are in [`elementary::dual`](crate::elementary::dual).
 pub trait Scalar: DualNum<Primitive = f64> + Copy {}
 
 impl<D: DualNum<Primitive = f64> + Copy> Scalar for D {}

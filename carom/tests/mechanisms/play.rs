@@ -112,8 +112,8 @@ fn a_loose_pin_falls_by_its_play() {
     near(log.states[log.states.len() - 1].q[1], -play, 1e-12);
 }
 
-/// A toggle press under load: its pins have 0.1 mm of play and are held by some 10 kN, so that they swing in their holes
-/// many times within a step. Plain iterates fail there, mixed ones come to the motion of small steps.
+/// A toggle press under load: its pins have 0.1 mm of play and are held by some 10 kN, so that they swing in their
+/// holes many times within a step. Plain iterates fail there, mixed ones come to the motion of small steps.
 #[test]
 fn pins_under_load_come_through_large_steps() {
     let pin = |name: &str, a: &str, b: &str, at: [f64; 2]| {

@@ -10,8 +10,8 @@
 //!
 //! Contacts that hold more than there is to hold agree on velocities in the range of their rows C. With B of another
 //! place the range of C A⁻¹ B is another one, and a problem in which such contacts stick may have no solution. A loop
-//! that fails is therefore done with B = Cᵀ of the same place at last. That helps in some such steps, not in all: jammed
-//! contacts with friction need not have a solution there either.
+//! that fails is therefore done with B = Cᵀ of the same place at last. That helps in some such steps, not in all:
+//! jammed contacts with friction need not have a solution there either.
 
 use super::super::mixing::PARTS;
 use super::{Laws, Newton};
