@@ -196,7 +196,7 @@ fn records(folder: &Path) -> BTreeMap<String, Record> {
 }
 
 fn body(cards: &[Card], records: &BTreeMap<String, Record>) -> String {
-    let mut body = "<h1>Gallery</h1>\n<p>Every example of the command and every figure and table of the papers: a \
+    let mut body = "<h1>Gallery</h1>\n<p>Examples of the command, figures and tables of the papers: a \
                     picture, the numbers, and the files behind them.</p>\n"
         .to_owned();
     if !cards.is_empty() {
