@@ -21,9 +21,10 @@
 //! contacts have held back in a step, for bodies at rest. All shares are judged at the end of a run, when the sizes of
 //! the motion are known.
 //!
-//! A gap has opened where the run starts or lists it so, or where its contact does not act and it is large beside its
-//! change in the step. Contacts that are held on bent obstacles drift: their gaps open a little, as coarse as steps
-//! are, and close again. Where nothing opened by more than 1e-5 of the motion along the contact, gaps are measured by
+//! A gap has opened where the run starts or lists it so (what is listed later has come from as far as it has moved), or
+//! where its contact does not act and it is large beside its change in the step. Contacts that are held on bent
+//! obstacles drift: their gaps open a little, as coarse as steps are, and close again. Where nothing opened by more than
+//! 1e-5 of the motion along the contact, gaps are measured by
 //! that motion, Σ_j |C_ij| max |q_j − q_j(0)|, and the ways held back in a step.
 
 use super::passed::{Between, MOST, between, find_line, is_far, passed};
@@ -245,11 +246,17 @@ impl Audit {
             return Ok(());
         }
         self.matching.begin();
-        for (i, pair) in coupling.pairs.iter().enumerate() {
-            let is_deep = pair.law.is_contact() && is_beyond(-coupling.gap(i), (coupling, i), (lengths, &self.held));
-            let mut is_known = |key: Key| self.matching.find(key, &self.keys).is_some();
+        for (i, pair) in coupling.pairs.iter().enumerate().filter(|(_, pair)| pair.law.is_contact()) {
             let inherits = || coupling.heirs.iter().any(|heir| heir.0 == i);
-            if is_deep && !is_known(pair.key) && !inherits() {
+            if self.matching.find(pair.key, &self.keys).is_some() || inherits() {
+                continue;
+            }
+            // it has come from farther than contacts are listed
+            let way = self.ways.along((coupling, i), &[]);
+            if way > self.opened && way < f64::INFINITY {
+                self.opened = way;
+            }
+            if is_beyond(-coupling.gap(i), (coupling, i), (lengths, &self.held)) {
                 self.found.raise(&LISTED_LATE, t, Some(pair.key), -coupling.gap(i));
             }
         }
