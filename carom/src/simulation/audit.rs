@@ -23,9 +23,9 @@
 //!
 //! A gap has opened where the run starts or lists it so (what is listed later has come from as far as it has moved), or
 //! where its contact does not act and it is large beside its change in the step. Contacts that are held on bent
-//! obstacles drift: their gaps open a little, as coarse as steps are, and close again. Where nothing opened by more than
-//! 1e-5 of the motion along the contact, gaps are measured by
-//! that motion, Σ_j |C_ij| max |q_j − q_j(0)|, and the ways held back in a step.
+//! obstacles drift: their gaps open a little, as coarse as steps are, and close again. Where nothing opened by more
+//! than 1e-5 of the motion along the contact, gaps are measured by that motion, Σ_j |C_ij| max |q_j − q_j(0)|, and the
+//! ways held back in a step.
 
 use super::passed::{Between, MOST, between, find_line, is_far, passed};
 use super::{EnergyLedger, LedgerObserver, Observer, StepView};
