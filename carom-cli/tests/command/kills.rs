@@ -51,6 +51,8 @@ fn kill(words: &str, earlier: &str, times: usize, seed: u64) -> usize {
             let _ = std::fs::remove_file(place);
         }
     };
+    // some commands keep what others have written
+    call(earlier);
     let (new, time) = call(words);
     let mut killed = 0;
     for fraction in fractions(seed).take(times) {
